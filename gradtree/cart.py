@@ -13,13 +13,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.tree._tree import ccp_pruning_path
 from sklearn.utils import Bunch
 
-from gradtree.classification import Classification
+from gradtree.answers import Classification, Regression
 from gradtree.engines.scores import macro_f1
 from gradtree.estimator import TreeEstimator
 from gradtree.inputs.arrays import TrainingRows, coded_rows
 from gradtree.inputs.folds import Fold, dealt_folds, score_of
 from gradtree.inputs.targets import TrainingNumbers
-from gradtree.regression import Regression
 from gradtree.settings.config import FinishConfig
 from gradtree.settings.losses import NumberLoss
 from gradtree.training.finishing import Grown, with_values
@@ -58,7 +57,7 @@ class Cart(TreeEstimator):
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = self._read(X, y, sample_weight, classes, self.class_weight)
         rows = np.arange(len(data.y))
-        used = rows if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+        used = rows if sample_weight is None else np.flatnonzero(sample_weight)
         self._learn_columns(data, rows)
         coded = coded_rows(data.rows, self.columns_)
         grower = self._grower(
@@ -143,11 +142,8 @@ class CartClassifier(Classification, Cart):
     ----------
     max_leaf_nodes : int, optional
         Most leaves; then the tree grows best split first.
-    max_depth : int, optional
-    min_samples_leaf : int or float, default=1
-    min_weight_fraction_leaf : float, default=0.0
-        As in scikit-learn.
-    criterion : "gini", "entropy" or "log_loss", default="gini"
+    max_depth, min_samples_leaf, min_weight_fraction_leaf, criterion
+        As in scikit-learn's ``DecisionTreeClassifier``.
     ccp_alpha : float or "cv", default="cv"
         Price of a leaf in minimal cost-complexity pruning. "cv" takes the one with the best mean
         score in folds, the highest of equals: of one that leaves a single leaf, and of at most 20
@@ -159,8 +155,8 @@ class CartClassifier(Classification, Cart):
         Folds of "cv": a number of stratified ones, or what scikit-learn takes for it.
     class_weight : dict, "balanced", "sqrt-balanced", float or None, default=None
         As in :class:`GradTreeClassifier`.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-    random_state : int, RandomState or None, default=None
+    categorical_features, random_state
+        As in :class:`GradTreeClassifier`.
 
     Attributes
     ----------
@@ -182,13 +178,7 @@ class CartClassifier(Classification, Cart):
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
     ) -> Self:
-        """Grow a tree and prune it.
-
-        Parameters
-        ----------
-        X, y, sample_weight, classes
-            As in :meth:`GradTreeClassifier.fit`.
-        """
+        """Grow a tree and prune it; parameters are as in :meth:`GradTreeClassifier.fit`."""
         return self._fitted(X, y, sample_weight, classes)
 
     def _scores(
@@ -256,13 +246,7 @@ categorical_features, random_state
     _grower = DecisionTreeRegressor
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow a tree and prune it.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`GradTreeRegressor.fit`.
-        """
+        """Grow a tree and prune it; parameters are as in :meth:`GradTreeRegressor.fit`."""
         return self._fitted(X, y, sample_weight)
 
     def _loss_of(self, y: Floats, weight: Floats) -> NumberLoss:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
@@ -13,21 +13,13 @@ from gradtree.inputs.arrays import as_training_type, coded_rows, read_validation
 from gradtree.inputs.folds import hold_out
 from gradtree.inputs.memory import check_fits, check_size
 from gradtree.inputs.parameters import check_parameters, finish_config, train_config
-from gradtree.settings.config import FinishConfig, TrainConfig
+from gradtree.settings.config import FinishConfig
 from gradtree.training.finishing import Grown
-from gradtree.training.progress import ProgressBar
-from gradtree.training.train import TrainResult, train
-from gradtree.typing import Array, Codes, Floats
+from gradtree.training.train import ProgressBar, train
 
-
-class Task(NamedTuple):
-    """What is to be learned, as an engine takes it."""
-
-    config: TrainConfig
-    y: Codes  # class indices of rows, or their places among the targets
-    y_valid: Codes | None  # the same of validation rows, if they were given
-    valid_weight: Floats | None
-    rows: Any  # all of them, with a method ``grow`` that makes the tree of trained parameters
+# All rows, with a method ``grow`` that makes the tree of trained parameters; and what ``train`` is
+# given: class indices (or places among the targets), also of validation rows, and their weights.
+Task = tuple[Any, dict[str, Any]]
 
 
 @dataclass(eq=False, repr=False)
@@ -91,18 +83,38 @@ class TreeLearner(TreeEstimator):
         check_fits(config.depth, matrix.shape[1], data.n_classes, config.dtype)
         beside, seen = None, coded
         if given:
-            raw, told = read_validation(self, X_valid, y_valid, data)
+            raw, labels = read_validation(self, X_valid, y_valid, data)
             coded_valid = coded_rows(raw, self.columns_)
-            beside = self._matrix(coded_valid), told
+            beside = self._matrix(coded_valid), labels
             if params["refit_leaves"]:
                 seen = np.concatenate([coded, coded_valid])
-        task = self._task(data, config, matrix, beside, trained)
+        rows, task = self._task(data, config, matrix, beside, trained)
         finish = self._finish_config()
-        valid = None if beside is None else beside[0]
-        result, trees = self._trained(task, finish, data, matrix, valid, held_out)
+        told: dict[str, Any] = {"config": config, "X_valid": None, "y_valid": None} | task
+        if beside is not None:
+            told["X_valid"] = as_training_type(beside[0], self.dtype)
+        bar = ProgressBar(config.patience) if self.verbose else None
+        result = train(
+            as_training_type(matrix, self.dtype),
+            n_classes=data.n_classes,
+            sample_weight=data.weight,
+            class_weight=data.class_weight,
+            valid_rows=held_out,
+            progress=bar,
+            **told,
+        )
+        if bar is not None:
+            bar.close()
+        for _, dense in result.runs:
+            if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
+                raise FloatingPointError(
+                    "the training diverged to infinite weights; lower the learning rates "
+                    "(lr_index, lr_values, lr_leaf) or scale the columns of X"
+                )
+        trees = [rows.grow(dense, finish) for _, dense in result.runs]
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
-        rows, smallest = task.rows, _smallest(trees, finish)
+        smallest = _smallest(trees, finish)
         self.best_run_, self.dense_ = result.runs[smallest]
         grown = rows.improved(trees[smallest], self.dense_.depth, finish)
         # A tree over the training matrix becomes the one to predict with.
@@ -121,34 +133,6 @@ class TreeLearner(TreeEstimator):
 
     def _finish_config(self) -> FinishConfig:
         return finish_config(self._settled(len(getattr(self, "classes_", ()))))
-
-    def _trained(
-        self, task: Task, finish: FinishConfig, data: Any, matrix: Array, valid: Any, held_out: Any
-    ) -> tuple[TrainResult, list[Grown]]:
-        """The outcome, and the trees of its runs before they are cut to a size."""
-        bar = ProgressBar(task.config.patience) if self.verbose else None
-        result = train(
-            as_training_type(matrix, self.dtype),
-            task.y,
-            None if valid is None else as_training_type(valid, self.dtype),
-            task.y_valid,
-            data.n_classes,
-            task.config,
-            sample_weight=data.weight,
-            valid_weight=task.valid_weight,
-            class_weight=data.class_weight,
-            valid_rows=held_out,
-            progress=bar,
-        )
-        if bar is not None:
-            bar.close()
-        for _, dense in result.runs:
-            if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
-                raise FloatingPointError(
-                    "the training diverged to infinite weights; lower the learning rates "
-                    "(lr_index, lr_values, lr_leaf) or scale the columns of X"
-                )
-        return result, [task.rows.grow(dense, finish) for _, dense in result.runs]
 
     def _tell_of_a_single_leaf(self, rows: Any) -> None:
         """Warn of a tree without splits, though the training found some that mean something."""

@@ -6,11 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 
+from gradtree.answers import Regression
 from gradtree.classifier import GradTreeClassifier
 from gradtree.inputs.targets import TrainingNumbers
 from gradtree.learning import Task, TreeLearner
-from gradtree.regression import Regression
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import NUMBER_LOSSES, CustomLoss, NumberLoss
 from gradtree.training.numbers import NumberRows, number_loss
@@ -41,11 +42,9 @@ class GradTreeRegressor(Regression, TreeLearner):
         ``loss(prediction, target, gradient) -> float`` that Numba can compile: it gets arrays of
         shape (n_targets,) in the units of ``y``, writes the derivative by each prediction into
         ``gradient`` and returns the loss of a row.
-    quantile : float, default=0.5
-        Which quantile "quantile" predicts.
-    delta : float, default=1.35
-        Distance from which "huber" is linear, in robust standard deviations of the target (1.48
-        times the median distance from the median).
+    quantile, delta : float, default=0.5, 1.35
+        Which quantile "quantile" predicts; distance from which "huber" is linear, in robust
+        standard deviations of the target (1.48 times the median distance from the median).
     lr_index, lr_values, lr_leaf : float, default=0.25, 0.025, 0.05
         Learning rates of the feature choices, of the thresholds and of the leaves.
     choose_by : "auto", "loss", str or callable, default="auto"
@@ -111,12 +110,8 @@ n_epochs_, n_iter_, best_run_
     ) -> Self:
         """Grow a tree.
 
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,) or (n_rows, n_targets)
-            Numbers; for "poisson", none below 0.
-        X, sample_weight, X_valid, y_valid
-            As in :meth:`GradTreeClassifier.fit`.
+        Parameters are as in :meth:`GradTreeClassifier.fit`, but ``y`` are numbers, of shape
+        (n_rows,) or (n_rows, n_targets); for "poisson", none below 0.
         """
         return self._fitted(X, y, sample_weight, X_valid, y_valid)
 
@@ -124,12 +119,8 @@ n_epochs_, n_iter_, best_run_
         params = self.get_params(deep=False)
         loss, choose_by = params.pop("loss"), params["choose_by"]
         own = callable(loss) or isinstance(loss, CustomLoss)
-        if not own and not (isinstance(loss, str) and loss in NUMBER_LOSSES):
-            known = ", ".join(map(repr, NUMBER_LOSSES))
-            raise ValueError(
-                f"loss={loss!r} is not possible; loss must be {known} or a function "
-                "(prediction, target, gradient) of your own"
-            )
+        allowed = {"loss": (StrOptions({*NUMBER_LOSSES}), CustomLoss, callable)}
+        validate_parameter_constraints(allowed, {"loss": loss}, type(self).__name__)
         if isinstance(choose_by, str) and choose_by == "f1":
             raise ValueError("choose_by='f1' is not possible; numbers have no classes")
         if isinstance(self.ccp_alpha, str) and self.ccp_alpha == "auto":
@@ -151,8 +142,8 @@ n_epochs_, n_iter_, best_run_
         self, data: TrainingNumbers, config: TrainConfig, matrix: Array, beside: Any, trained: Any
     ) -> Task:
         counts = isinstance(self.loss, str) and self.loss == "poisson"
-        known = {"y": data.targets} if beside is None else {"y": data.targets, "y_valid": beside[1]}
-        for name, numbers in known.items():
+        given = {"y": data.targets} if beside is None else {"y": data.targets, "y_valid": beside[1]}
+        for name, numbers in given.items():
             if counts and (numbers.min() < 0 or not numbers.any(axis=0).all()):
                 raise ValueError(
                     f"loss='poisson' is for counts, but {name} has numbers below 0, or only zeros"
@@ -171,4 +162,5 @@ n_epochs_, n_iter_, best_run_
             weight[:n_rows] = data.weight / data.weight.mean()
         loss = replace(self._loss, targets=targets)
         rows = NumberRows(X, targets, weight, loss)
-        return Task(replace(config, loss=loss), np.arange(n_rows), places, None, rows)
+        known = {"config": replace(config, loss=loss), "y": np.arange(n_rows), "y_valid": places}
+        return rows, known

@@ -2,29 +2,33 @@
 
 import sys
 import time
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky import ProcessPoolExecutor, wait
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import get_scorer
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
+from gradtree.answers import Classification, Regression
 from gradtree.cart import CartClassifier, CartRegressor
-from gradtree.classification import Classification
 from gradtree.classifier import GradTreeClassifier
 from gradtree.columns.coding import Column
 from gradtree.columns.frames import as_table, is_frame, printed_names
-from gradtree.competing import FoldResult, Rows, fitted, folds_of, standings, tree_of
 from gradtree.estimator import TreeEstimator
-from gradtree.inputs.folds import dealt_folds, score_of
-from gradtree.regression import Regression
+from gradtree.inputs.folds import Folds, dealt_folds, score_of
 from gradtree.regressor import GradTreeRegressor
 from gradtree.settings.losses import NumberLoss
-from gradtree.typing import Floats
+from gradtree.trees.tree import Tree
+from gradtree.typing import Array, Floats, Places
 
 # The losses that scores of numbers ask for.
 LOSS_OF_SCORE = {
@@ -34,6 +38,47 @@ LOSS_OF_SCORE = {
 }
 MOST_REFITS = 4
 """Fits of the winner to all rows, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows as given, what is to be predicted, weights, and the labels of all classes, if any."""
+
+    X: Any
+    y: Array
+    weight: Floats | None
+    classes: Array
+
+    def some(self, places: Places) -> Self:
+        weight = None if self.weight is None else self.weight[places]
+        return replace(self, X=_safe_indexing(self.X, places), y=self.y[places], weight=weight)
+
+
+class FoldResult(NamedTuple):
+    """Score and leaves of the tree of one fold, and the seconds its fit took."""
+
+    score: float
+    leaves: int
+    seconds: float
+
+
+class Standing(NamedTuple):
+    """How one family did in the folds.
+
+    Its mean score, and how far that is ``behind`` the leader's, with the standard errors of both
+    (``noise`` is that of the difference); mean leaves, the seconds of all its fits, and whether it
+    is the winner, with a ``remark`` that says why, or why it was given up.
+    """
+
+    family: str
+    score: float
+    standard_error: float
+    behind: float
+    noise: float
+    leaves: float
+    seconds: float
+    chosen: bool
+    remark: str
 
 
 @dataclass(eq=False, repr=False)
@@ -55,11 +100,8 @@ class SmallTree(TreeEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Let the families compete and fit the winner to all rows.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in ``fit`` of :class:`GradTreeClassifier` or :class:`GradTreeRegressor`; weights of
-            rows count in scores, too.
+        Parameters are as in ``fit`` of :class:`GradTreeClassifier` or :class:`GradTreeRegressor`;
+        weights of rows count in scores, too.
         """
         return self._fitted(X, y, sample_weight)
 
@@ -72,9 +114,7 @@ class SmallTree(TreeEstimator):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         contenders = self._contenders(seed)
         data = self._read(X, y, sample_weight, None, None)
-        used = np.arange(len(data.y))
-        if sample_weight is not None:
-            used = np.flatnonzero(np.asarray(sample_weight))
+        used = np.arange(len(data.y)) if sample_weight is None else np.flatnonzero(sample_weight)
         given: Any = data.rows
         if not isinstance(given, np.ndarray):
             given = _safe_indexing(as_table(X) if is_frame(X) else np.asarray(X), used)
@@ -197,19 +237,17 @@ class SmallTreeClassifier(Classification, SmallTree):
     time_limit : float, optional
         Seconds for the comparison. Families that have not finished their folds by then are
         stopped and given up, except the first one. The winner's fit to all rows comes on top.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+    categorical_features, random_state
         As in :class:`GradTreeClassifier`.
     n_jobs : int, optional
         Folds that are fitted at the same time. The choice is the same with any number, unless
         there is a ``time_limit``.
-    random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1 prints a line per family, to standard error.
 
     Attributes
     ----------
-    best_family_ : str
-    best_estimator_ : estimator
+    best_family_, best_estimator_ : str and estimator
         The winner, fitted to all rows.
     leaderboard_ : tuple of Standing
         Best first.
@@ -270,3 +308,92 @@ def _with_defaults(estimator: Any, ours: Mapping[str, Any]) -> Any:
         if own[name] is usual[name] or (isinstance(own[name], str) and own[name] == usual[name])
     ]
     return clone(estimator).set_params(**{name: ours[name] for name in left})
+
+
+def tree_of(model: Any) -> Tree:
+    """The tree of a fitted model."""
+    tree = getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    if isinstance(model, DecisionTreeClassifier | DecisionTreeRegressor):
+        return Tree.from_sklearn(model)
+    raise TypeError(
+        f"{type(model).__name__} has no tree_ of type gradtree.Tree, so it is no family of trees"
+    )
+
+
+def fitted(estimator: Any, rows: Rows) -> Any:
+    """A copy of an estimator, fitted; it is told of classes and weights if it can be."""
+    known: dict[str, Any] = {}
+    if len(rows.classes) and has_fit_parameter(estimator, "classes"):
+        known["classes"] = rows.classes
+    if rows.weight is not None:
+        known["sample_weight"] = rows.weight
+    return clone(estimator).fit(rows.X, rows.y, **known)
+
+
+def folds_of(
+    estimator: Any, rows: Rows, folds: Folds, scorer: Any, n_jobs: int | None, seconds: float | None
+) -> list[FoldResult] | None:
+    """Results of one family, or ``None`` if they would take longer than ``seconds``."""
+    tasks = [(estimator, rows, train, test, scorer) for train, test in folds]
+    if seconds is None:
+        return list(Parallel(n_jobs)(delayed(_one_fold)(*task) for task in tasks))
+    if seconds <= 0:
+        return None
+    # Processes of their own can be stopped in the middle of a fit.
+    n_processes = min(effective_n_jobs(n_jobs), len(tasks))
+    pool = ProcessPoolExecutor(n_processes)
+    try:
+        # One piece of work for each: none is waiting when they are stopped.
+        shares = [pool.submit(_some_folds, tasks[i::n_processes]) for i in range(n_processes)]
+        if wait(shares, timeout=seconds).not_done:
+            return None
+        done = [share.result() for share in shares]
+        return [done[i % n_processes][i // n_processes] for i in range(len(tasks))]
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+def _some_folds(tasks: Sequence[tuple[Any, ...]]) -> list[FoldResult]:
+    return [_one_fold(*task) for task in tasks]
+
+
+def _one_fold(estimator: Any, rows: Rows, train: Places, test: Places, scorer: Any) -> FoldResult:
+    with warnings.catch_warnings():
+        # The fit to all rows says it once more, and once only.
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        model = fitted(estimator, rows.some(train))
+        seconds = time.perf_counter() - start
+        leaves = tree_of(model).n_leaves
+        unseen = rows.some(test)
+        score = score_of(scorer, model, unseen.X, unseen.y, unseen.weight)
+    return FoldResult(score, leaves, seconds)
+
+
+def standings(
+    results: Mapping[str, Sequence[FoldResult]], given_up: Mapping[str, str]
+) -> tuple[Standing, ...]:
+    """The leaderboard, best first; of families within noise of the best the first is chosen."""
+    scores = {name: np.array([one.score for one in fits]) for name, fits in results.items()}
+    leader = max(scores, key=lambda name: scores[name].mean())
+    lost = {name: scores[leader] - own for name, own in scores.items()}
+    close = [name for name, gap in lost.items() if gap.mean() <= _standard_error(gap)]
+    found = []
+    for name in sorted(scores, key=lambda name: -scores[name].mean()):
+        own, gap, chosen = scores[name], lost[name], name == close[0]
+        remark = "within noise of the leader" if name in close else "behind"
+        remark = "leads" if name == leader else remark
+        means = float(own.mean()), _standard_error(own), float(gap.mean()), _standard_error(gap)
+        leaves = float(np.mean([one.leaves for one in results[name]]))
+        seconds = float(sum(one.seconds for one in results[name]))
+        remark = f"chosen: {remark}" if chosen else remark
+        found.append(Standing(name, *means, leaves, seconds, chosen, remark))
+    n = float("nan")
+    left_out = [Standing(name, n, n, n, n, n, n, False, why) for name, why in given_up.items()]
+    return (*found, *left_out)
+
+
+def _standard_error(values: Floats) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

@@ -43,19 +43,15 @@ def fit_table(
 
     Parameters
     ----------
-    table : table
-        Of pandas, polars, Arrow or anything with the dataframe interchange protocol: numbers,
-        text, booleans, dates, with or without gaps. Rows without a target are left out.
-    target : str
-        Name of the column to predict.
+    table, target
+        A table as ``fit`` of :class:`GradTreeClassifier` takes it, and the name of the column to
+        predict. Rows without a target are left out.
     categorical : sequence of str, optional
         Columns of numbers that are categories. Columns of text and booleans always are.
     depth : int, default=5
         Levels of splits. Deeper trees may predict better and read worse.
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows of the table.
-    **params
-        Further parameters of :class:`gradtree.GradTreeClassifier`.
+    sample_weight, **params
+        Weights of the rows of the table, and further parameters of :class:`GradTreeClassifier`.
 
     Returns
     -------

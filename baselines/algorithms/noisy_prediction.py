@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gradtree import GradTreeClassifier
-from gradtree.engines.noise import fill_gumbel
+from gradtree.engines.streams import fill_gumbel
 from gradtree.trees.pruning import float32_below, pruned_tree
 from gradtree.trees.traversal import leaves_reached
 from gradtree.trees.tree import LEAF

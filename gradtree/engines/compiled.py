@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtree.compiling import announce
-from gradtree.engines import epochs
-from gradtree.engines import run as nouns
+from gradtree.engines import epochs, state
 from gradtree.engines.adam import new_pace
 from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.loss_kernels import loss_kernel
 from gradtree.engines.selection import Extras, Selection, new_extras
-from gradtree.engines.state import dense_tree, leaf_values, new_batch, new_model
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.selectors import SELECTORS, as_selector
 from gradtree.settings.splits import SPLITS
@@ -38,30 +36,35 @@ class CompiledRun:
         self, initial: DenseTree, train: Samples, valid: Samples, seeds: Seeds, config: TrainConfig
     ) -> None:
         dtype = np.dtype(config.dtype)
-        model = new_model(initial, dtype)
+        model = state.new_model(initial, dtype)
         n_epochs = config.epochs_for(len(train.rows))
         batch_size = config.batch_size_for(len(train.rows))
         scored = config.choose_by == "f1" and len(valid.rows) > 0
+        # Where no score is wanted, there is no room for any, nor for a second tree.
+        counted = np.zeros((initial.n_classes * scored, 3)), np.full(n_epochs * scored, np.nan)
+        second: list[Any] = [
+            part if scored else part[:0].copy() for part in state.new_tree(initial, dtype)
+        ]
         selector = as_selector(config.selector)
         self._kernel, settings = loss_kernel(config.loss, dtype, initial.n_classes)
-        self._run = nouns.Run(
+        self._run = epochs.Run(
             model=model,
-            batch=new_batch(model, batch_size, train.packed.shape[1]),
+            batch=state.new_batch(model, batch_size, train.packed.shape[1]),
             selection=Selection(SELECTORS[selector.kind], selector.temperature),
             train=_rows(train, dtype),
             valid=_rows(valid, dtype),
             order=seeds.order,
             shuffled=np.empty(len(train.rows), dtype=np.int64),
-            plan=nouns.Plan(
+            plan=epochs.Plan(
                 *(config.lr_index, config.lr_values, config.lr_leaf),
                 *(SPLITS[config.split], dtype.type(config.steepness)),
                 *(batch_size, n_epochs, config.patience),
             ),
             pace=new_pace(dtype),
-            clock=nouns.Clock._make([*np.zeros((4, 1), dtype=np.int64), np.zeros(1)]),
-            watch=nouns.new_stopping(),
-            score=nouns.new_score(initial.n_classes if scored else 0, n_epochs),
-            snapshots=nouns.new_snapshots(initial, dtype, scored),
+            clock=epochs.Clock._make([*np.zeros((4, 1), dtype=np.int64), np.zeros(1)]),
+            watch=epochs.new_stopping(),
+            score=epochs.Score(*counted, epochs.new_stopping()),
+            snapshots=epochs.Snapshots(state.new_tree(initial, dtype), state.TreeArrays(*second)),
             settings=settings,
             train_loss=np.full(n_epochs, np.nan),
             valid_loss=np.full(n_epochs, np.nan),
@@ -84,16 +87,18 @@ class CompiledRun:
     def gradients(self, step: int = 1) -> tuple[float, DenseTree]:
         """Loss and gradients of all training rows as the batch of this step."""
         rows = len(self._run.train.listed)
-        run = self._run._replace(batch=new_batch(self._run.model, rows, self._run.batch.X.shape[1]))
+        run = self._run._replace(
+            batch=state.new_batch(self._run.model, rows, self._run.batch.X.shape[1])
+        )
         loss = epochs.batch_gradients(run, self._extras, self._kernel, run.train.listed, step)
         groups = (run.model.thresholds, run.model.logits, run.model.leaves)
         thresholds, logits, leaves = (group.slope_table.copy() for group in groups)
         for group in groups:
             group.slope[:] = 0
-        return float(loss), DenseTree(thresholds, logits, leaf_values(leaves))
+        return float(loss), DenseTree(thresholds, logits, state.leaf_values(leaves))
 
     @property
-    def parts(self) -> tuple[nouns.Run, Extras | None, Any]:
+    def parts(self) -> tuple[epochs.Run, Extras | None, Any]:
         """What the kernels of ``epochs`` take: the arrays of this run, extras and its loss."""
         return self._run, self._extras, self._kernel
 
@@ -112,15 +117,15 @@ class CompiledRun:
     def result(self) -> DenseTree:
         """The best epoch's parameters if the run was stopped early, else the last ones."""
         stopped = self._status == epochs.STOPPED and self.watch.best_epoch[0] >= 0
-        return dense_tree(self._run.snapshots.best if stopped else self._run.model.tree)
+        return state.dense_tree(self._run.snapshots.best if stopped else self._run.model.tree)
 
     def best(self) -> dict[int, DenseTree]:
         """The trees of the epochs with the lowest loss and, where F1 counts, with the best F1."""
         kept = zip((self.watch, self._run.score.watch), self._run.snapshots, strict=True)
         found = {int(w.best_epoch[0]): tree for w, tree in kept if w.best_epoch[0] >= 0}
-        return {epoch: dense_tree(tree) for epoch, tree in found.items()}
+        return {epoch: state.dense_tree(tree) for epoch, tree in found.items()}
 
 
-def _rows(samples: Samples, dtype: np.dtype) -> nouns.Rows:
+def _rows(samples: Samples, dtype: np.dtype) -> epochs.Rows:
     worth = samples.score_weight[samples.rows].astype(dtype)
-    return nouns.Rows(samples.packed.astype(dtype, copy=False), worth, np.arange(len(worth)))
+    return epochs.Rows(samples.packed.astype(dtype, copy=False), worth, np.arange(len(worth)))

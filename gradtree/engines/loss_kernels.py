@@ -2,7 +2,8 @@
 
 A loss gets the logits of a batch and writes the loss of every sample and its derivative with
 respect to the sample's logits. All losses, built in or the user's, share one C signature, so that
-the training loop is compiled once and calls them through a pointer.
+the training loop is compiled once and calls them through a pointer. Labels of losses of numbers are
+places of rows among the targets, which stand at the end of the settings.
 """
 
 import math
@@ -11,20 +12,17 @@ from typing import Any
 
 import numpy as np
 from numba import carray, njit, types
+from numpy.typing import NDArray
 
 from gradtree.compiling import Floats, Integers, Real, callback, kernel
 from gradtree.engines.arithmetic import exp, log1p, sigmoid
-from gradtree.engines.number_kernels import (
-    HEADER,
-    Settings,
-    number_kernel,
-    number_settings,
-    own_kernel,
-    own_number_kernel,
-)
-from gradtree.settings.losses import CLIP, LOSSES, AnyLoss, CustomLoss, NumberLoss
+from gradtree.settings.losses import CLIP, LOSSES, NUMBER_LOSSES, AnyLoss, CustomLoss, Loss
 
 FOCAL = LOSSES["focal"]
+SQUARED, ABSOLUTE, HUBER, _, POISSON = NUMBER_LOSSES.values()
+Settings = NDArray[np.float64]
+HEADER = 3
+"""Settings before shift and scale of every target: code, setting and number of targets in all."""
 
 
 @kernel()
@@ -186,7 +184,94 @@ def _multi_by_pointer(
     _multi(table, carray(labels, rows), carray(settings, 3), carray(losses, rows), slope)
 
 
+@kernel()
+def _loss_and_slope(code: int, setting: Real, output: Real, target: Real) -> tuple[Real, Real]:
+    """The loss of one number and its derivative by the output."""
+    real = type(output)
+    half = real(0.5)
+    if code == POISSON:
+        # The output is the logarithm of the rate.
+        rate = exp(output)
+        return rate - target * output, rate - target
+    off = output - target
+    # Neither side is a branch: which one a row takes cannot be foreseen.
+    if code == HUBER:
+        near = min(max(off, -setting), setting)
+        return near * (off - half * near), near
+    if code == SQUARED:
+        return half * off * off, off
+    sign = real(off > 0) - real(off < 0)
+    slope = sign if code == ABSOLUTE else half * sign + half - setting
+    return off * slope, slope
+
+
+@kernel()
+def _numbers(
+    outputs: Floats, rows: Integers, width: int, settings: Settings, losses: Floats, slopes: Floats
+) -> None:
+    """Of a flat array of outputs; first their targets stand where slopes will."""
+    real = outputs.dtype.type
+    code, setting, first = int(settings[0]), real(settings[1]), HEADER + 2 * width
+    if width == 1:
+        for b in range(len(rows)):
+            slopes[b] = real(settings[first + rows[b]])
+        for b in range(len(rows)):
+            losses[b], slopes[b] = _loss_and_slope(code, setting, outputs[b], slopes[b])
+        return
+    share = real(1) / real(width)
+    for b in range(len(rows)):
+        losses[b] = real(0)
+        for k in range(width):
+            at, target = b * width + k, real(settings[first + rows[b] * width + k])
+            loss, slope = _loss_and_slope(code, setting, outputs[at], target)
+            losses[b] += share * loss
+            slopes[at] = share * slope
+
+
+def _numbers_by_pointer(
+    outputs: Any, rows: Any, n: int, width: int, settings: Any, losses: Any, slopes: Any
+) -> None:
+    size = HEADER + 2 * width + int(carray(settings, HEADER)[2])
+    flat, slope, numbers = carray(outputs, n * width), carray(slopes, n * width), carray(rows, n)
+    _numbers(flat, numbers, width, carray(settings, size), carray(losses, n), slope)
+
+
 @cache
+def _own_number_kernel(own: CustomLoss, dtype: Any) -> Any:
+    user: Any = njit(error_model="numpy")(own.function)
+
+    @njit(nogil=True, error_model="numpy")
+    def evaluate(
+        outputs: Floats, rows: Integers, settings: Floats, losses: Floats, slopes: Floats
+    ) -> None:
+        n = outputs.shape[1]
+        shift, scale = settings[HEADER : HEADER + n], settings[HEADER + n : HEADER + 2 * n]
+        prediction, slope = np.empty(n), np.empty(n)
+        for b in range(len(rows)):
+            for k in range(n):
+                prediction[k] = shift[k] + scale[k] * outputs[b, k]
+            slope[:] = 0
+            first = HEADER + (2 + rows[b]) * n
+            losses[b] = user(prediction, settings[first : first + n], slope) / settings[1]
+            for k in range(n):
+                slopes[b, k] = slope[k] * scale[k] / settings[1]
+
+    return _own_kernel(evaluate, dtype)
+
+
+def _own_kernel(evaluate: Any, dtype: Any) -> Any:
+    """The compiled function of a loss that allocates, called as the built-in ones are."""
+
+    def by_pointer(
+        outputs: Any, rows: Any, n: int, width: int, settings: Any, losses: Any, slopes: Any
+    ) -> None:
+        size = HEADER + 2 * width + int(carray(settings, HEADER)[2])
+        table, slopes = carray(outputs, (n, width)), carray(slopes, (n, width))
+        evaluate(table, carray(rows, n), carray(settings, size), carray(losses, n), slopes)
+
+    return callback(by_pointer, _signature(dtype), keep=False)
+
+
 def _signature(dtype: Any) -> Any:
     real, integer = types.float32 if dtype == np.float32 else types.float64, types.int64
     reals, integers = types.CPointer(real), types.CPointer(integer)
@@ -196,8 +281,8 @@ def _signature(dtype: Any) -> Any:
 
 
 @cache
-def _built_in_kernel(dtype: Any, binary: bool) -> Any:
-    return callback(_binary_by_pointer if binary else _multi_by_pointer, _signature(dtype), True)
+def _built_in_kernel(by_pointer: Any, dtype: Any) -> Any:
+    return callback(by_pointer, _signature(dtype), keep=True)
 
 
 @cache
@@ -224,20 +309,24 @@ def _custom_kernel(loss: CustomLoss, dtype: Any) -> Any:
                 _through_softmax(p, slope)
                 slopes[b] = slope
 
-    return own_kernel(evaluate, _signature(dtype))
+    return _own_kernel(evaluate, dtype)
 
 
 def loss_kernel(loss: AnyLoss, dtype: Any, n_classes: int) -> tuple[Any, Settings]:
     """The compiled function of a loss and the settings to call it with."""
-    if isinstance(loss, NumberLoss):
-        signature = _signature(np.dtype(dtype).type)
-        own = loss.own
-        found = number_kernel(signature) if own is None else own_number_kernel(own, signature)
-        return found, number_settings(loss)
+    real = np.dtype(dtype).type
     if isinstance(loss, CustomLoss):
-        return _custom_kernel(loss, np.dtype(dtype).type), np.zeros(HEADER + 2 * n_classes)
-    settings = np.array([LOSSES[loss.kind], loss.gamma, loss.poly_epsilon or 0.0])
-    return _built_in_kernel(np.dtype(dtype).type, n_classes == 2), settings
+        return _custom_kernel(loss, real), np.zeros(HEADER + 2 * n_classes)
+    if isinstance(loss, Loss):
+        settings = np.array([LOSSES[loss.kind], loss.gamma, loss.poly_epsilon or 0.0])
+        by_pointer = _binary_by_pointer if n_classes == 2 else _multi_by_pointer
+        return _built_in_kernel(by_pointer, real), settings
+    own, targets = loss.own, loss.targets if loss.own is not None else loss.scaled(loss.targets)
+    head = [NUMBER_LOSSES[loss.kind], loss.setting, targets.size]
+    settings = np.concatenate([head, loss.shift, loss.scale, targets.ravel()])
+    if own is not None:
+        return _own_number_kernel(own, real), settings
+    return _built_in_kernel(_numbers_by_pointer, real), settings
 
 
 @kernel()

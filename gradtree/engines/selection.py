@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from gradtree.compiling import Floats, Integers, Numbers, Real, kernel
 from gradtree.engines.arithmetic import exp
 from gradtree.engines.entmax import entmax_root
-from gradtree.engines.noise import GROUP, GROUPS, draw_words, exact_noise
 from gradtree.engines.state import Model, TreeArrays
+from gradtree.engines.streams import GROUP, GROUPS, draw_words, exact_noise
 from gradtree.engines.vectors import BLOCK, BLOCK_ROWS
 from gradtree.settings.selectors import SELECTORS, Selector
 from gradtree.trees.dense import DenseTree

@@ -77,11 +77,8 @@ class CustomLoss:
     >>> from gradtree import CustomLoss
     >>> COST = np.array([[0.0, 1.0], [5.0, 0.0]])
     >>> def expected_cost(p, label, gradient):
-    ...     loss = 0.0
-    ...     for k in range(len(p)):
-    ...         gradient[k] = COST[label, k]
-    ...         loss += COST[label, k] * p[k]
-    ...     return loss
+    ...     gradient[:] = COST[label]
+    ...     return (COST[label] * p).sum()
     >>> loss = CustomLoss(expected_cost)
     """
 

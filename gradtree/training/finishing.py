@@ -9,14 +9,14 @@ are merged, leaves that are not worth their price are pruned, and siblings are m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gradtree.settings.config import FinishConfig
 from gradtree.trees.costs import least_loss, log_loss_costs
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.growing import Bins, grown_below
-from gradtree.trees.polish import ClassLosses, RowLosses, polished
+from gradtree.trees.polish import Bins, ClassLosses, grown_below, polished
 from gradtree.trees.pruning import pruned_tree
 from gradtree.trees.simplify import (
     Labelled,
@@ -59,16 +59,12 @@ class FittedRows:
 
     def joined(self, X: Array, y: Codes, weight: Floats | None) -> FittedRows:
         """With validation rows that were given beside them."""
-        ones = np.ones(len(y))
+        ones, plain = np.ones(len(y)), self.sample_weight
         mine = np.ones(len(self.y)) if self.weight is None else self.weight
-        plain = self.sample_weight
-        return FittedRows(
-            np.concatenate([self.X, X]),
-            np.concatenate([self.y, y]),
-            np.concatenate([mine, ones if weight is None else weight]),
-            self.trained,
-            None if plain is None else np.concatenate([plain, ones]),
-        )
+        both = np.concatenate([mine, ones if weight is None else weight])
+        plain = None if plain is None else np.concatenate([plain, ones])
+        X, y = np.concatenate([self.X, X]), np.concatenate([self.y, y])
+        return FittedRows(X, y, both, self.trained, plain)
 
     def grow(self, dense: DenseTree, config: FinishConfig) -> Grown:
         """The tree of trained parameters; as published if no more is asked for."""
@@ -161,9 +157,7 @@ class Grown:
         return any(chance_of_split(self.tree, node) * len(splits) < REAL for node in splits)
 
 
-def shaped(
-    tree: Tree, X: Array, losses: RowLosses | None, price: float, config: FinishConfig
-) -> Tree:
+def shaped(tree: Tree, X: Array, losses: Any, price: float, config: FinishConfig) -> Tree:
     """The tree without leaves of too few rows, polished if losses are given."""
     least = config.rows_per_leaf(len(X))
     tree = without_small_leaves(tree, X, least)

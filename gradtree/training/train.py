@@ -1,24 +1,45 @@
-"""Training a tree: runs from several initial draws, of which the best is kept."""
+"""Training a tree: runs from several initial draws, the best of which is kept; their progress."""
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 
-from gradtree.engines.contract import Samples
+from gradtree.engines.compiled import CompiledRun
+from gradtree.engines.contract import Samples, Seeds
+from gradtree.engines.streams import STREAMS, noise_key
 from gradtree.settings.config import TrainConfig
 from gradtree.settings.losses import CustomLoss, NumberLoss
-from gradtree.training.beginning import begin, columns_of, first_tree, samples_of
 from gradtree.training.choosing import judged
 from gradtree.training.numbers import judged_numbers
 from gradtree.training.own_loss import guarded, refuse_loss
-from gradtree.training.progress import Progress
 from gradtree.trees.costs import cost_matrix
 from gradtree.trees.dense import DenseTree
 from gradtree.typing import Array, Floats
+
+if TYPE_CHECKING:
+    from gradtree.engines.reference import ReferenceRun
+
+_ENOUGH_ROWS = 10_000
+BAR_CHARACTERS = 20
+
+
+class Progress(NamedTuple):
+    """Where a training is."""
+
+    run: int
+    runs: int
+    epoch: int
+    epochs: int
+    best_epoch: int
+    best_loss: float
+    train_loss: float
+    valid_loss: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,3 +229,123 @@ def _each(
             # After an error or an interrupt, nobody waits for the other runs to come to an end.
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def samples_of(
+    X: Array, y: Array, weight: Any, rows: Array, dtype: str, class_weight: Any = None
+) -> Samples:
+    """The listed rows as an engine takes them; ``weight`` includes that of the classes."""
+    rows, labels = np.asarray(rows, dtype=np.int64), np.asarray(y, dtype=np.int64)
+    X = np.ascontiguousarray(X, dtype=dtype)
+    if weight is None:
+        return Samples(X, labels, np.ones(len(X), dtype=np.float32), rows)
+    weight = np.asarray(weight, dtype=np.float64)
+    worth = weight if class_weight is None else weight / np.asarray(class_weight)[labels]
+    mean = weight[rows].mean() if len(rows) else 1.0
+    if not mean > 0:
+        raise ValueError("sample weights must be positive for at least one training row")
+    return Samples(X, labels, weight / mean, rows, worth)
+
+
+def begin(
+    initial: DenseTree, train: Samples, valid: Samples, seed: int, config: TrainConfig
+) -> "CompiledRun | ReferenceRun":
+    """A run of the engine that is asked for, with the draws of a seed."""
+    seeds = Seeds(STREAMS[config.stream].order(seed), noise_key(seed))
+    if config.engine == "compiled":
+        return CompiledRun(initial, train, valid, seeds, config)
+    try:
+        from gradtree.engines.reference import ReferenceRun
+    except ImportError as error:
+        raise ImportError(
+            "engine='tensorflow' needs TensorFlow: pip install 'gradtree-suite[tensorflow-cpu]' "
+            "(or [tensorflow] for a graphics card); engine='compiled' needs nothing more"
+        ) from error
+    return ReferenceRun(initial, train, valid, seeds, config)
+
+
+def first_tree(
+    seed: int, columns: Array | None, n_features: int, n_classes: int, config: TrainConfig
+) -> DenseTree:
+    """The initial draw of a run; ``columns`` are sorted values to start thresholds from."""
+    drawn = STREAMS[config.stream].initial(seed, config.depth, n_features, n_classes)
+    if isinstance(config.loss, NumberLoss) and drawn.leaves.ndim == 2:
+        leaves = drawn.leaves[:, : config.loss.targets.shape[1]]  # two, where three were drawn
+        drawn = DenseTree(drawn.thresholds, drawn.logits, np.ascontiguousarray(leaves))
+    return drawn if columns is None else at_quantiles(drawn, columns, seed)
+
+
+def columns_of(samples: Samples, config: TrainConfig) -> Array | None:
+    """Sorted values to start thresholds from, if they are to start there.
+
+    Of many rows an even part stands for all.
+    """
+    if config.first_thresholds != "quantiles":
+        return None
+    rows = samples.rows
+    if len(rows) > _ENOUGH_ROWS:
+        rows = rows[np.linspace(0, len(rows) - 1, _ENOUGH_ROWS).astype(np.intp)]
+    return np.sort(samples.X[rows], axis=0)
+
+
+def at_quantiles(initial: DenseTree, columns: Array, seed: int) -> DenseTree:
+    """A tree whose thresholds lie between values of their features, at random quantiles.
+
+    Thresholds around zero, as the paper draws them, leave nodes that no row or every row passes to
+    the left, wherever zero lies among the values.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
+    last = len(columns) - 1
+    below = (rng.random(initial.thresholds.shape) * last).astype(np.intp)
+    above = np.minimum(below + 1, last)
+    # Halves are added, not sums halved: two large numbers may not have a sum.
+    thresholds = np.take_along_axis(columns, below, axis=0) * columns.dtype.type(0.5)
+    thresholds += np.take_along_axis(columns, above, axis=0) * columns.dtype.type(0.5)
+    return DenseTree(thresholds, initial.logits, initial.leaves)
+
+
+class ProgressBar:
+    """Shows a training on a terminal as one line that changes, else as a line per run.
+
+    ``patience``, the epochs without improvement after which a run ends, fills the bar.
+    """
+
+    def __init__(self, patience: int, file: TextIO | None = None) -> None:
+        self._patience = patience
+        self._file = sys.stderr if file is None else file
+        self._changes = self._file.isatty()
+        self._began = time.monotonic()
+        self._last: Progress | None = None
+        self._say("GradTree: starting (the first fit on a machine compiles the engine once)")
+
+    def __call__(self, progress: Progress) -> None:
+        if self._last is not None and progress.run != self._last.run:
+            self._end_run(self._last)
+        self._last = progress
+        if self._changes:
+            self._say(self._line(progress))
+
+    def close(self) -> None:
+        if self._last is not None:
+            self._end_run(self._last)
+
+    def _end_run(self, progress: Progress) -> None:
+        self._say(self._line(progress))
+        if self._changes:
+            self._file.write("\n")
+
+    def _line(self, progress: Progress) -> str:
+        stale = max(progress.epoch - 1 - progress.best_epoch, 0)
+        share = max(progress.epoch / progress.epochs, min(stale / self._patience, 1.0))
+        filled = round(BAR_CHARACTERS * share)
+        bar = "█" * filled + "░" * (BAR_CHARACTERS - filled)
+        return (
+            f"GradTree: run {progress.run + 1}/{progress.runs} {bar} "
+            f"epoch {progress.epoch}, loss {progress.train_loss:.4f}, "
+            f"validation {progress.valid_loss:.4f}, best {progress.best_loss:.4f} "
+            f"in epoch {progress.best_epoch + 1}, {time.monotonic() - self._began:.1f} s"
+        )
+
+    def _say(self, text: str) -> None:
+        self._file.write(f"\r\x1b[K{text}" if self._changes else f"{text}\n")
+        self._file.flush()

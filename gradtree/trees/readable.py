@@ -15,37 +15,34 @@ class Readable:
     # The tree, and options with names of features and classes filled in; for code, with labels.
     _shown: Callable[..., tuple[Any, dict[str, Any]]]
 
+    def _view(self, view: Callable[..., Any], options: dict[str, Any], code: bool = False) -> Any:
+        tree, named = self._shown(options, code)
+        return view(tree, **named)
+
     def rules(self, **options: Any) -> "list[Rule]":
         """One readable rule per leaf; see :func:`gradtree.decision_rules`."""
-        tree, named = self._shown(options)
-        return gradtree.decision_rules(tree, **named)
+        return self._view(gradtree.decision_rules, options)
 
     def export_text(self, **options: Any) -> str:
         """The tree as indented text; see :func:`gradtree.export_text`."""
-        tree, named = self._shown(options)
-        return gradtree.export_text(tree, **named)
+        return self._view(gradtree.export_text, options)
 
     def export_graphviz(self, **options: Any) -> str:
         """The tree in the DOT language; see :func:`gradtree.export_graphviz`."""
-        tree, named = self._shown(options)
-        return gradtree.export_graphviz(tree, **named)
+        return self._view(gradtree.export_graphviz, options)
 
     def export_sql(self, **options: Any) -> str:
         """The tree as an expression of SQL; see :func:`gradtree.export_sql`."""
-        tree, named = self._shown(options, code=True)
-        return gradtree.export_sql(tree, **named)
+        return self._view(gradtree.export_sql, options, code=True)
 
     def export_python(self, **options: Any) -> str:
         """The tree as a function of Python; see :func:`gradtree.export_python`."""
-        tree, named = self._shown(options, code=True)
-        return gradtree.export_python(tree, **named)
+        return self._view(gradtree.export_python, options, code=True)
 
     def export_svg(self, **options: Any) -> str:
         """The drawing of :meth:`plot` as SVG."""
-        tree, named = self._shown(options)
-        return gradtree.export_svg(tree, **named)
+        return self._view(gradtree.export_svg, options)
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree with matplotlib; see :func:`gradtree.plot_tree`."""
-        tree, named = self._shown(options)
-        return gradtree.plot_tree(tree, **named)
+        return self._view(gradtree.plot_tree, options)

@@ -1,11 +1,11 @@
-"""The canonical decision tree: parallel flat arrays, one entry per node, for every learner."""
+"""The canonical trees, of classes and of numbers: flat arrays, one entry per node."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 from gradtree.columns.coding import Column, coded_matrix
 from gradtree.columns.frames import array_columns, frame_columns, is_frame
 from gradtree.trees.readable import Readable
+from gradtree.trees.traversal import (
+    EMPTY_WEIGHT,
+    fill_upwards,
+    leaves_reached,
+    node_depths,
+    weights_and_values,
+)
 from gradtree.trees.traversal import LEAF as LEAF
-from gradtree.trees.traversal import leaves_reached, node_depths, weights_and_values
 from gradtree.typing import Array, Codes, Flags, Floats, Places
 
 
@@ -22,14 +28,12 @@ from gradtree.typing import Array, Codes, Flags, Floats, Places
 class Tree(Readable):
     """A hard, axis-aligned decision tree.
 
-    Node 0 is the root and children come after their parents. Without ``columns``, the tree is
-    one over a matrix of numbers: a sample goes to ``children_left`` when
-    ``float32(x[feature]) <= threshold`` and to ``children_right`` otherwise, which is
-    scikit-learn's convention. With ``columns``, it is one over the columns of a table: numbers
-    and dates are compared in the precision they come in, categories are looked up in
-    ``members``, and ``missing_left`` tells the side of what is missing and of categories that
-    training did not see. The arrays are checked and made read-only; two trees are equal when
-    all their arrays are.
+    Node 0 is the root and children come after their parents. Without ``columns``, the tree is one
+    over a matrix of numbers: a sample goes to ``children_left`` when ``float32(x[feature]) <=
+    threshold`` and to ``children_right`` otherwise, as in scikit-learn. With ``columns``, numbers
+    and dates are compared in the precision they come in, categories looked up in ``members``, and
+    ``missing_left`` is the side of what is missing and of categories that training did not see. The
+    arrays are checked and made read-only; two trees are equal when all their arrays are.
 
     Attributes
     ----------
@@ -186,17 +190,54 @@ class Tree(Readable):
         return from_sklearn(estimator)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers that JSON can hold; see :mod:`gradtree.trees.stored`."""
-        from gradtree.trees.stored import tree_to_dict
+        """Plain lists and numbers that JSON can hold.
 
-        return tree_to_dict(self)
+        Thresholds of leaves become ``None``, categories lists of positions.
+        """
+        content: dict[str, Any] = {"format": self._format(), "n_features": self.n_features}
+        for name in ARRAY_TYPES:
+            array = getattr(self, name)
+            if array is not None or name not in TABLE_PARTS + COUNTED_PARTS:
+                content[name] = None if array is None else array.tolist()
+        content["threshold"] = [_stored(t) for t in content["threshold"]]
+        if self.columns is not None:
+            content["columns"] = [column.to_dict() for column in self.columns]
+        if self.members is not None:
+            content["members"] = [np.flatnonzero(row).tolist() for row in self.members]
+            content["n_categories"] = self.members.shape[1]
+        return content
+
+    def _format(self) -> str:
+        """By what the tree has: numbers alone; columns of a table; rows by class or a decision."""
+        parts = {name for name in TABLE_PARTS + COUNTED_PARTS if getattr(self, name) is not None}
+        return FORMATS[2 if parts & {*COUNTED_PARTS} else bool(parts)]
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Tree:
         """Inverse of :meth:`to_dict`, exact to the last bit."""
-        from gradtree.trees.stored import tree_from_dict
-
-        return tree_from_dict(content)
+        given = dict(content)
+        known = (*FORMATS, REGRESSION_FORMAT)
+        form = given.pop("format", None)
+        if form not in known:
+            raise ValueError(
+                f"cannot read a tree of format {content.get('format')!r}; expected one of "
+                f"{', '.join(map(repr, known))}, as written by Tree.to_dict and Tree.to_json"
+            )
+        width = given.pop("n_categories", None)
+        names = {field.name for field in fields(Tree)}
+        needed = names - {*TABLE_PARTS, *COUNTED_PARTS}
+        if not needed <= set(given) <= names:
+            odd = sorted(needed - set(given) | set(given) - names)
+            raise ValueError(f"missing or unknown keys in a stored tree: {', '.join(odd)}")
+        given["threshold"] = [np.nan if t is None else float(t) for t in content["threshold"]]
+        if width is not None:
+            members = np.zeros((len(given["feature"]), width), dtype=bool)
+            for row, codes in zip(members, given["members"], strict=True):
+                row[codes] = True
+            given["members"] = members
+        if given.get("columns") is not None:
+            given["columns"] = tuple(Column.from_dict(column) for column in given["columns"])
+        return (RegressionTree if form == REGRESSION_FORMAT else Tree)(**given)
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), allow_nan=False)
@@ -224,6 +265,68 @@ class Tree(Readable):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class RegressionTree(Tree):
+    """A hard, axis-aligned tree that predicts numbers.
+
+    As :class:`gradtree.Tree`, but ``value``, of shape (n_nodes, n_targets), holds numbers in the
+    units of the targets: what each node would predict as a leaf.
+    """
+
+    @classmethod
+    def of(cls, tree: Tree, value: Floats) -> Self:
+        """The splits of any tree, with numbers at its nodes."""
+        parts = {field.name: getattr(tree, field.name) for field in fields(Tree)}
+        return cls(**parts | {"value": value, "decision": None, "class_counts": None})
+
+    def _format(self) -> str:
+        return REGRESSION_FORMAT
+
+    @property
+    def n_targets(self) -> int:
+        return int(self.value.shape[1])
+
+    @property
+    def labels(self) -> Places:
+        raise AttributeError("a regression tree has no classes; see value")
+
+    def impurities(self) -> Floats:
+        """The spread of the predictions below every node, by their rows.
+
+        With means in the leaves, it falls by what the squared error does, as in scikit-learn.
+        """
+        rows, variance = self.spread()
+        whole = np.where(variance[0] > 0, variance[0], 1.0)
+        return np.asarray(rows * (variance / whole).sum(axis=1))
+
+    def spread(self) -> tuple[Floats, Floats]:
+        """Rows of every node, and the variance of the predictions below it, by target.
+
+        All leaves weigh alike where their rows are not known.
+        """
+        rows = np.ones(self.node_count) if self.n_node_samples is None else self.n_node_samples
+        weight = np.maximum(rows, EMPTY_WEIGHT, dtype=np.float64)
+        value = self.value - self.value[0]
+        moments = np.hstack([value, value**2])
+        fill_upwards(self.children_left, self.children_right, weight, moments)
+        mean, square = np.hsplit(moments, 2)
+        return weight, np.maximum(square - mean**2, 0.0)
+
+    def predict(self, X: Any) -> Floats:  # type: ignore[override]
+        """The numbers of the leaf that each row reaches: a vector if there is one target."""
+        found = self.value[self.apply(X)]
+        return found[:, 0] if self.n_targets == 1 else found
+
+    def predict_proba(self, X: Any) -> Floats:
+        raise AttributeError("a regression tree has no classes; see predict")
+
+    def value_defect(self) -> str | None:
+        """What is wrong with the values, or ``None``."""
+        leaf = self.children_left == LEAF
+        finite = np.isfinite(self.value[leaf]).all()
+        return None if finite else "the values of a leaf are not finite"
+
+
 ARRAY_TYPES: dict[str, Any] = {
     "children_left": np.int32,
     "children_right": np.int32,
@@ -236,12 +339,23 @@ ARRAY_TYPES: dict[str, Any] = {
     "decision": np.float64,
     "class_counts": np.int64,
 }
+FORMATS = tuple(f"gradtree.Tree/{version}" for version in (1, 2, 3))
+TABLE_PARTS = ("missing_left", "members", "columns")
+COUNTED_PARTS = ("decision", "class_counts")
+REGRESSION_FORMAT = "gradtree.RegressionTree/1"
 
 
 def _same(one: Array | None, other: Array | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _stored(threshold: float) -> float | str | None:
+    """A threshold as JSON knows it: no ``nan`` and no infinity."""
+    if threshold != threshold:
+        return None
+    return threshold if np.isfinite(threshold) else str(threshold)
 
 
 def defect(tree: Tree) -> str | None:

@@ -59,10 +59,8 @@ class Interval:
         verb = "" if np.isfinite([self.low, self.high]).any() else "is "
         return f"{self.column} {verb}{self.brief}"
 
-    @property
-    def short(self) -> str:
-        """The condition as a line of text shows it."""
-        return str(self)
+    short = property(__str__)
+    """The condition as a line of text shows it."""
 
     @property
     def brief(self) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from gradtree.columns.coding import Column
-from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
-from gradtree.trees.tree import LEAF, Tree
+from gradtree.trees.tree import LEAF, RegressionTree, Tree
 from gradtree.typing import Names
 from gradtree.units.cuts import cut_text
 from gradtree.views.rules import described_columns
@@ -26,11 +25,9 @@ def export_sql(
 
     Parameters
     ----------
-    tree : Tree
-    feature_names : sequence of str, optional
-        Names of the columns in the database; those of the tree without them.
-    class_names : sequence, optional
-        Labels, as numbers or text; ``0, 1, …`` without them.
+    tree, feature_names, class_names
+        As in :func:`gradtree.decision_rules`; names of the columns are those in the database, and
+        classes may be numbers or text.
     probability_of : label, optional
         Give the probability of this class instead of the label.
     target : int, default=0

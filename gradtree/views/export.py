@@ -1,9 +1,16 @@
-"""Trees as text: indented for people, in the DOT language for Graphviz."""
+"""Trees as text: indented for people, in the DOT language for Graphviz; colours of drawings."""
 
-from gradtree.trees.tree import Tree
+import numpy as np
+
+from gradtree.trees.tree import LEAF, RegressionTree, Tree
 from gradtree.typing import Names
-from gradtree.views.palette import leaf_fill
-from gradtree.views.rules import checked_class_names, describe, node_verdict
+from gradtree.views.rules import branches, checked_class_names, describe, node_facts, node_verdict
+
+# The palette of Okabe and Ito, blue and orange first because binary trees are most common.
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
+
+# Shares of colour in the background of unsure and sure nodes: black text stays readable on both.
+PALEST, STRONGEST = 0.15, 0.7
 
 
 def export_text(
@@ -17,9 +24,8 @@ def export_text(
 
     Parameters
     ----------
-    tree : Tree
-    feature_names, class_names
-        As in :func:`gradtree.views.rules.decision_rules`.
+    tree, feature_names, class_names
+        As in :func:`gradtree.decision_rules`.
     max_depth : int, optional
         Branches below this many splits are cut off and marked with ``…``.
 
@@ -39,9 +45,9 @@ def export_text(
     waiting: list[tuple[int, str, str, int, bool]] = []
 
     def expect_children(node: int, margin: str, depth: int) -> None:
-        right, left = int(tree.children_right[node]), int(tree.children_left[node])
-        waiting.append((right, splits[node].right.short, margin, depth, True))
-        waiting.append((left, splits[node].left.short, margin, depth, False))
+        (left, below), (right, above) = branches(tree, node, splits[node])
+        waiting.append((right, above.short, margin, depth, True))
+        waiting.append((left, below.short, margin, depth, False))
 
     expect_children(0, "", 1)
     while waiting:
@@ -77,11 +83,36 @@ def export_graphviz(tree: Tree, *, feature_names: Names = None, class_names: Nam
         fill = leaf_fill(tree, node) if split is None else "#f2f2f2"
         lines.append(f'{node} [label={_quoted(label)}, fillcolor="{fill}"];')
         if split is not None:
-            sides = (tree.children_left[node], split.left), (tree.children_right[node], split.right)
-            lines += [f"{node} -> {child} [label={_quoted(side.short)}];" for child, side in sides]
+            for child, side in branches(tree, node, split):
+                lines.append(f"{node} -> {child} [label={_quoted(side.short)}];")
     return "\n".join([*lines, "}"])
 
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def class_colours(n_classes: int) -> list[str]:
+    """One colour per class; from the ninth class on they repeat."""
+    return [OKABE_ITO[place % len(OKABE_ITO)] for place in range(n_classes)]
+
+
+def leaf_fill(tree: Tree, node: int) -> str:
+    """The background of a leaf, mixed with white.
+
+    The colour of its class, the paler the smaller the share of that; or the paler the smaller its
+    (first) number is among the leaves.
+    """
+    label, share, _, _ = node_facts(tree, node)
+    if isinstance(tree, RegressionTree):
+        numbers = tree.value[tree.children_left == LEAF, 0]
+        span = np.ptp(numbers)
+        strength = (tree.value[node, 0] - numbers.min()) / span if span > 0 else 0.5
+    else:
+        chance = 1.0 / tree.n_classes
+        strength = 1.0 if tree.n_classes == 1 else ((share or 0.0) - chance) / (1.0 - chance)
+    mixed = PALEST + (STRONGEST - PALEST) * np.clip(strength, 0.0, 1.0)
+    colour = class_colours(tree.n_classes)[label]
+    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - mixed * (255 - c)):02x}" for c in channels)

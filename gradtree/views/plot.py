@@ -12,8 +12,8 @@ from gradtree.trees.traversal import node_depths
 from gradtree.trees.tree import Tree
 from gradtree.typing import Floats, Names
 from gradtree.units.conditions import Split
-from gradtree.views.palette import class_colours, leaf_fill
-from gradtree.views.rules import checked_class_names, describe, node_facts, predicted_text
+from gradtree.views.export import class_colours, leaf_fill
+from gradtree.views.rules import branches, checked_class_names, describe, node_facts, predicted_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,9 +43,8 @@ def plot_tree(
 
     Parameters
     ----------
-    tree : Tree
-    feature_names, class_names
-        As in :func:`gradtree.views.rules.decision_rules`.
+    tree, feature_names, class_names
+        As in :func:`gradtree.decision_rules`.
     max_depth : int, optional
         Draw only so many levels of splits.
     ax : matplotlib Axes, optional
@@ -146,11 +145,8 @@ class _TreeArtist:
         tree, top, counts = self.tree, y - BOX_HEIGHT / 2, self.tree.n_node_samples
         backdrop = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
         # Labels hang outwards from their branch, away from the sibling's.
-        for children, side, outwards in (
-            (tree.children_left, split.left, "right"),
-            (tree.children_right, split.right, "left"),
-        ):
-            child = int(children[node])
+        both = zip(branches(tree, node, split), ("right", "left"), strict=True)
+        for (child, side), outwards in both:
             column, bottom = positions[child][0], BOX_HEIGHT / 2 - positions[child][1]
             share = 0.0 if counts is None or counts[0] == 0 else float(counts[child] / counts[0])
             style: dict[str, Any] = {"color": EDGE_COLOUR, "linewidth": 0.7 + 4.0 * share}
@@ -178,20 +174,15 @@ class _TreeArtist:
     def _box(self, x: float, y: float, fill: str, edge: str, dashed: bool = False) -> None:
         from matplotlib.patches import FancyBboxPatch
 
-        self.ax.add_patch(
-            FancyBboxPatch(
-                (x - BOX_WIDTH / 2, y - BOX_HEIGHT / 2),
-                BOX_WIDTH,
-                BOX_HEIGHT,
-                boxstyle="round,pad=0,rounding_size=0.06",
-                facecolor=fill,
-                edgecolor=edge,
-                linewidth=1.0,
-                linestyle="--" if dashed else "-",
-                mutation_aspect=NODE_WIDTH / NODE_HEIGHT,
-                zorder=3,
-            )
-        )
+        corner, line = (x - BOX_WIDTH / 2, y - BOX_HEIGHT / 2), "--" if dashed else "-"
+        look = {"facecolor": fill, "edgecolor": edge, "linewidth": 1.0, "linestyle": line}
+        rounded: dict[str, Any] = {
+            "boxstyle": "round,pad=0,rounding_size=0.06",
+            "zorder": 3,
+            **look,
+        }
+        rounded["mutation_aspect"] = NODE_WIDTH / NODE_HEIGHT
+        self.ax.add_patch(FancyBboxPatch(corner, BOX_WIDTH, BOX_HEIGHT, **rounded))
 
     def _text(self, x: float, y: float, text: str, **style: Any) -> None:
         centred = {"fontsize": FONT_SIZE, "zorder": 4, "ha": "center", "va": "center"}
@@ -201,14 +192,7 @@ class _TreeArtist:
 
 
 def plot_history(history: Sequence[Any], *, ax: Axes | None = None) -> Axes:
-    """Draw training and validation loss over the epochs, in one colour per run.
-
-    Parameters
-    ----------
-    history : sequence of gradtree.training.train.RunHistory
-        As in ``GradTreeClassifier.history_``.
-    ax : matplotlib Axes, optional
-    """
+    """Draw training and validation loss of ``history_`` over the epochs, in one colour per run."""
     plt = _pyplot()
     if ax is None:
         ax = plt.figure(figsize=(6.0, 3.6), layout="constrained").add_subplot()

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradtree.columns.coding import Column
-from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
-from gradtree.trees.tree import LEAF, Tree
+from gradtree.trees.tree import LEAF, RegressionTree, Tree
 from gradtree.typing import Flags, Names
 from gradtree.units.conditions import Condition, Split, alone, category_split, joined, number_split
 from gradtree.units.cuts import DIGITS, cut_text, number_text
@@ -92,12 +91,9 @@ def decision_rules(
             numbers = tuple(tree.value[node].tolist()) if isinstance(tree, RegressionTree) else None
             rules.append(Rule(conditions, node, told, share, n_rows, count, numbers))
             continue
-        for child, side in (
-            (tree.children_right[node], split.right),
-            (tree.children_left[node], split.left),
-        ):
+        for child, side in reversed(branches(tree, node, split)):
             condition = joined(way.get(split.column), side)
-            waiting.append((int(child), {**way, split.column: condition}))
+            waiting.append((child, {**way, split.column: condition}))
     return rules
 
 
@@ -129,13 +125,17 @@ def describe(tree: Tree, feature_names: Names = None) -> dict[int, Split]:
                 split = Split(*(replace(s, missing=False) for s in (split.left, split.right)))
         inside = Split(joined(known, split.left), joined(known, split.right))
         told[node] = inside if column.kind == "category" else split
-        for children, side in (
-            (tree.children_left, inside.left),
-            (tree.children_right, inside.right),
-        ):
-            child = int(children[node])
+        for child, side in branches(tree, node, inside):
             above[child], texts[child] = {**way, column.name: side}, seen
     return told
+
+
+def branches(tree: Tree, node: int, split: Split) -> list[tuple[int, Condition]]:
+    """The children of a node, the left one first, and the conditions that lead to them."""
+    return [
+        (int(tree.children_left[node]), split.left),
+        (int(tree.children_right[node]), split.right),
+    ]
 
 
 def described_columns(tree: Tree, feature_names: Names) -> list[Column]:

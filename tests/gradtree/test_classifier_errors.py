@@ -125,7 +125,7 @@ def test_a_depth_beyond_sense_is_refused_at_once(depth):
 
 def test_the_reference_engine_without_tensorflow(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow", None)
-    for name in ("reference", "reference_losses", "algorithm"):
+    for name in ("reference", "algorithm"):
         monkeypatch.delitem(sys.modules, f"gradtree.engines.{name}", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'gradtree-suite\[tensorflow-cpu\]'"):
         quick(engine="tensorflow").fit(X, Y)

@@ -12,8 +12,7 @@ from gradtree.engines.scores import macro_f1
 from gradtree.inputs.arrays import class_weights
 from gradtree.inputs.folds import hold_out
 from gradtree.inputs.parameters import settled, train_config
-from gradtree.training.progress import ProgressBar
-from gradtree.training.train import Progress, train
+from gradtree.training.train import Progress, ProgressBar, train
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

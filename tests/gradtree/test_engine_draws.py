@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from gradtree.compiling import from_python
-from gradtree.engines.noise import GROUP, GROUPS, exact_noise, fill_gumbel
 from gradtree.engines.selection import choose_noisily, forget, new_extras, note_arrivals
 from gradtree.engines.state import new_tree
-from gradtree.engines.streams import STREAMS, shuffle_epoch, stateless_uniform
+from gradtree.engines.streams import (
+    GROUP,
+    GROUPS,
+    STREAMS,
+    exact_noise,
+    fill_gumbel,
+    shuffle_epoch,
+    stateless_uniform,
+)
 from gradtree.settings.selectors import Selector
 from gradtree.trees.dense import DenseTree
 

@@ -279,7 +279,7 @@ def test_validation_rows_can_be_given():
 @pytest.mark.parametrize(
     ("params", "y", "message"),
     [
-        ({"loss": "hinge"}, None, r"loss='hinge'.*'squared_error'"),
+        ({"loss": "hinge"}, None, "'loss' .*'squared_error'"),
         ({"loss": "quantile", "quantile": 1.0}, None, "quantile"),
         ({"delta": 0.0}, None, "delta"),
         ({"depth": 0}, None, "depth"),

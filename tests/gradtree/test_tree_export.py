@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tree_samples import random_tree, stump
+from tree_samples import random_tree, single_leaf, stump
 
 from gradtree.trees.tree import LEAF, Tree
 from gradtree.units.cuts import number_text
@@ -27,10 +27,6 @@ def chain() -> Tree:
         value=[[0.5, 0.5], [1, 0], [0.5, 0.5], [0.25, 0.75], [0.5, 0.5]],
         n_features=2,
     )
-
-
-def single_leaf() -> Tree:
-    return Tree([LEAF], [LEAF], [LEAF], [np.nan], [[0.25, 0.75]], 2, [1])
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from tree_samples import full_tree, grid_rows, random_dense, random_tree
 from gradtree import GradTreeClassifier
 from gradtree.trees.costs import log_loss_costs
 from gradtree.trees.dense import DenseTree
-from gradtree.trees.growing import Bins, grown_below
-from gradtree.trees.polish import ClassLosses, _leaf_below, polished
+from gradtree.trees.polish import Bins, ClassLosses, _leaf_below, grown_below, polished
 from gradtree.trees.pruning import float32_below, pruned_tree
 from gradtree.trees.simplify import (
     Labelled,

@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tree_samples import grid_rows, random_tree, stump
+from tree_samples import grid_rows, random_tree, single_leaf, stump
 
 from gradtree.columns.coding import Column
 from gradtree.trees.tree import LEAF, Tree
-
-
-def single_leaf() -> Tree:
-    return Tree([LEAF], [LEAF], [LEAF], [np.nan], [[0.25, 0.75]], n_features=3)
 
 
 def test_arrays_cannot_be_changed_through_the_tree():

@@ -21,6 +21,10 @@ def stump(threshold: float = 0.5, left: float = 0.9, right: float = 0.2) -> Tree
     )
 
 
+def single_leaf() -> Tree:
+    return Tree([LEAF], [LEAF], [LEAF], [np.nan], [[0.25, 0.75]], 2, [1])
+
+
 def random_tree(
     seed: int, n_leaves: int = 20, n_features: int = 5, n_classes: int = 3, counts: bool = True
 ) -> Tree:
