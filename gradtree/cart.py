@@ -57,7 +57,7 @@ class Cart(TreeEstimator):
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = self._read(X, y, sample_weight, classes, self.class_weight)
         rows = np.arange(len(data.y))
-        used = rows if sample_weight is None else np.flatnonzero(sample_weight)
+        used = rows if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
         self._learn_columns(data, rows)
         coded = coded_rows(data.rows, self.columns_)
         grower = self._grower(

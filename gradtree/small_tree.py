@@ -114,7 +114,9 @@ class SmallTree(TreeEstimator):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         contenders = self._contenders(seed)
         data = self._read(X, y, sample_weight, None, None)
-        used = np.arange(len(data.y)) if sample_weight is None else np.flatnonzero(sample_weight)
+        used = np.arange(len(data.y))
+        if sample_weight is not None:
+            used = np.flatnonzero(np.asarray(sample_weight))
         given: Any = data.rows
         if not isinstance(given, np.ndarray):
             given = _safe_indexing(as_table(X) if is_frame(X) else np.asarray(X), used)
