@@ -93,25 +93,9 @@ class TreeLearner(TreeEstimator):
         told: dict[str, Any] = {"config": config, "X_valid": None, "y_valid": None} | task
         if beside is not None:
             told["X_valid"] = as_training_type(beside[0], self.dtype)
-        bar = ProgressBar(config.patience) if self.verbose else None
-        result = train(
-            as_training_type(matrix, self.dtype),
-            n_classes=data.n_classes,
-            sample_weight=data.weight,
-            class_weight=data.class_weight,
-            valid_rows=held_out,
-            progress=bar,
-            **told,
-        )
-        if bar is not None:
-            bar.close()
-        for _, dense in result.runs:
-            if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
-                raise FloatingPointError(
-                    "the training diverged to infinite weights; lower the learning rates "
-                    "(lr_index, lr_values, lr_leaf) or scale the columns of X"
-                )
-        trees = [rows.grow(dense, finish) for _, dense in result.runs]
+        told |= {"n_classes": data.n_classes, "valid_rows": held_out}
+        told |= {"sample_weight": data.weight, "class_weight": data.class_weight}
+        result, trees = self._trained(rows, finish, X=as_training_type(matrix, self.dtype), **told)
         self.history_ = result.history
         self.n_epochs_ = self.n_iter_ = result.epochs_run
         smallest = _smallest(trees, finish)
@@ -123,6 +107,20 @@ class TreeLearner(TreeEstimator):
         self._grown, self._finish = grown, finish
         self._keep(cut)
         self._tell_of_a_single_leaf(rows)
+
+    def _trained(self, rows: Any, finish: FinishConfig, **told: Any) -> tuple[Any, list[Grown]]:
+        """The outcome, and the trees of its runs before they are cut to a size."""
+        bar = ProgressBar(told["config"].patience) if self.verbose else None
+        result = train(**told, progress=bar)
+        if bar is not None:
+            bar.close()
+        for _, dense in result.runs:
+            if not all(np.isfinite(part).all() for part in (dense.thresholds, dense.leaves)):
+                raise FloatingPointError(
+                    "the training diverged to infinite weights; lower the learning rates "
+                    "(lr_index, lr_values, lr_leaf) or scale the columns of X"
+                )
+        return result, [rows.grow(dense, finish) for _, dense in result.runs]
 
     def plot_history(self, **options: Any) -> Any:
         """Draw the losses of all runs; see :func:`gradtree.plot_history`."""

@@ -63,11 +63,10 @@ class Trainings:
         once = self._once
 
         class Sharing(GradTreeClassifier):
-            def _trained(self, task: Any, finish: FinishConfig, data: Any, *rows: Any) -> Any:
+            def _trained(self, rows: Any, finish: FinishConfig, **told: Any) -> Any:
                 kind = replace(finish, max_leaf_nodes=None), finish.changes_structure
-                known = (*task[:-1], *kind, data.weight, data.class_weight, *rows)
-                work = partial(super()._trained, task, finish, data, *rows)
-                return once(hash_of(known), work)
+                work = partial(super()._trained, rows, finish, **told)
+                return once(hash_of((*kind, told)), work)
 
         return Sharing
 

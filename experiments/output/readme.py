@@ -123,9 +123,11 @@ def blocks(
         "results/README.md": (sections, documentation()),
         "results/DEFAULTS.md": (defaults, raw_tables(root / RAW_TABLES)),
     }
-    own = {"regression": "regression", "small-trees": "small-trees-one-call", "interactions": ""}
-    parts = [_with_captions(asked[each], own[each]) if each in asked else [] for each in own]
-    found["gradtree/README.md"] = tuple(map("\n\n".join, parts))
+    numbers, small = (asked.get(question) for question in ("regression", "small-trees"))
+    classes = _with_captions(small, "small-trees-one-call") if small else []
+    classes += _with_captions(asked["interactions"])
+    parts = _with_captions(numbers) if numbers else []
+    found["gradtree/README.md"] = "\n\n".join(parts), "\n\n".join(classes)
     return found | ({"experiments/README.md": (profiles,)} if profiles else {})
 
 
