@@ -171,7 +171,7 @@ class Session:
             outcomes: list[Outcome] = []
             if self.executor.running():
                 outcomes = self.executor.wait(TICK_SECONDS)
-            elif self._elsewhere:
+            elif self._elsewhere or self.queue:  # a cluster may have no worker yet
                 time.sleep(TICK_SECONDS)
             with signals_held():
                 settled = [run for each in outcomes for run in self.queue.finish(each.run)]
