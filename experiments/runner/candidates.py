@@ -163,9 +163,14 @@ def _replace(path: Path, table: pd.DataFrame) -> None:
 
 def outcomes_of(folder: Path, subject: Subject) -> dict[int, tuple[str, str]]:
     """Score (or how it failed) and seconds of the candidates of a search, by number."""
-    table = read(folder / subject.protocol / f"{subject.dataset}.csv")
-    names = ["number", subject.method, subject.method + SECONDS]
-    columns = zip(*(table[name] for name in names), strict=True) if names[1] in table else ()
+    path = folder / subject.protocol / f"{subject.dataset}.csv"
+    return _outcomes(path, path.stat().st_mtime_ns, subject.method) if path.is_file() else {}
+
+
+@cache
+def _outcomes(path: Path, modified: int, method: str) -> dict[int, tuple[str, str]]:
+    table, names = _read(path, modified), ["number", method, method + SECONDS]
+    columns = zip(*(table[name] for name in names), strict=True) if method in table else ()
     return {int(number): (score, seconds) for number, score, seconds in columns if score}
 
 

@@ -108,8 +108,10 @@ def _origins(kind: str) -> dict[str, tuple[Plugin, Any]]:
 
 def find(kind: str, name: str) -> Any:
     """One of a kind; an unknown name is a ``UserError`` that suggests the nearest."""
-    check_names(kind, [name], entries(kind))
-    return entries(kind)[name]
+    known = entries(kind)
+    if name not in known:
+        check_names(kind, [name], known)
+    return known[name]
 
 
 def from_plugins(kind: str) -> dict[str, Any]:
