@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradtree.small_tree import SmallTreeRegressor as SmallTreeRegressor
     from gradtree.table import TabularGradTree as TabularGradTree
     from gradtree.table import fit_table as fit_table
-    from gradtree.trees.tree import RegressionTree as RegressionTree
+    from gradtree.trees.regression_tree import RegressionTree as RegressionTree
     from gradtree.trees.tree import Tree as Tree
     from gradtree.views.code import export_python as export_python
     from gradtree.views.code import export_sql as export_sql
@@ -43,7 +43,8 @@ _NAMES = {
     "settings.selectors": ("Selector",),
     "small_tree": ("SmallTreeClassifier", "SmallTreeRegressor"),
     "table": ("TabularGradTree", "fit_table"),
-    "trees.tree": ("RegressionTree", "Tree"),
+    "trees.regression_tree": ("RegressionTree",),
+    "trees.tree": ("Tree",),
     "views.code": ("export_python", "export_sql"),
     "views.export": ("export_graphviz", "export_text"),
     "views.plot": ("export_svg", "plot_history", "plot_tree"),

@@ -25,9 +25,10 @@ from gradtree.inputs.targets import (
 from gradtree.settings.losses import NumberLoss
 from gradtree.training.finishing import Grown, with_values
 from gradtree.training.numbers import GrownNumbers, NumberRows
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.simplify import class_sums
 from gradtree.trees.traversal import leaves_reached
-from gradtree.trees.tree import RegressionTree, Tree
+from gradtree.trees.tree import Tree
 from gradtree.typing import Array, Floats, Names, Places
 from gradtree.units.encoding import Shares, class_shares, number_shares
 

@@ -28,7 +28,8 @@ from experiments.runs.store import Store
 from experiments.text import NO_NEW_ROW, main_score, say
 from gradtree.columns.coding import Column, coded_matrix, learn_columns
 from gradtree.columns.frames import frame_columns
-from gradtree.trees.tree import RegressionTree, Tree
+from gradtree.trees.regression_tree import RegressionTree
+from gradtree.trees.tree import Tree
 from gradtree.units.conditions import NOTHING
 from gradtree.units.encoding import EncodedColumn, between, table_tree
 from gradtree.views.rules import describe

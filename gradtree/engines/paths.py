@@ -44,6 +44,19 @@ def _step(feature: Numbers, threshold: Floats, X: Floats, at: Numbers) -> None:
 
 
 @kernel()
+def _count_from_the_left(
+    leaf: Numbers, other_table: Numbers, rows: int, first_leaf: np.uint32
+) -> None:
+    """Nodes of the lowest level as indices of leaves: those reached, and those of flipped paths."""
+    for level in range(len(other_table)):
+        others = other_table[level]
+        for b in range(rows):
+            others[b] -= first_leaf
+    for b in range(rows):
+        leaf[b] -= first_leaf
+
+
+@kernel()
 def find_leaves(
     tree: TreeArrays, extras: Extras | None, noise: int, X: Floats, leaf: Numbers
 ) -> None:
@@ -137,12 +150,7 @@ def descend_mixed(
                 score = mixed[others[b], b // BLOCK_ROWS, b % BLOCK_ROWS]
                 left = np.uint32(score > 0)
                 others[b] = others[b] + others[b] + _TWO - left
-    for level in range(len(node_table)):
-        others = other_table[level]
-        for b in range(rows):
-            others[b] -= first_leaf
-    for b in range(rows):
-        leaf[b] -= first_leaf
+    _count_from_the_left(leaf, other_table, rows, first_leaf)
 
 
 @kernel()
@@ -190,12 +198,7 @@ def descend(
             leaf[b] = node + node + _TWO - left
         for above in range(level):
             _step(feature, threshold, X, other_table[above, :rows])
-    for level in range(len(node_table)):
-        others = other_table[level]
-        for b in range(rows):
-            others[b] -= first_leaf
-    for b in range(rows):
-        leaf[b] -= first_leaf
+    _count_from_the_left(leaf, other_table, rows, first_leaf)
 
 
 @kernel()

@@ -13,11 +13,11 @@ from gradtree.engines.algorithm import (
     entmax15,
     forward,
     one_hot_largest,
-    sample_losses,
     straight_through,
 )
 from gradtree.engines.contract import Samples, Seeds
 from gradtree.engines.epochs import EXHAUSTED, RUNNING, STOPPED, improves, new_stopping
+from gradtree.engines.reference_losses import sample_losses
 from gradtree.engines.scores import macro_f1
 from gradtree.engines.streams import EVALUATION, fill_gumbel, shuffle_epoch
 from gradtree.settings.config import TrainConfig

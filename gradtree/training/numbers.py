@@ -21,7 +21,8 @@ from gradtree.training.own_loss import own_losses
 from gradtree.trees.dense import DenseTree
 from gradtree.trees.polish import SMOOTHING, LossesAt, rows_by_node
 from gradtree.trees.pruning import pruned_tree
-from gradtree.trees.tree import LEAF, RegressionTree, Tree
+from gradtree.trees.regression_tree import RegressionTree
+from gradtree.trees.tree import LEAF, Tree
 from gradtree.typing import Array, Floats, Places
 
 # Rows are predicted by leaves of other rows, in so many folds.

@@ -10,8 +10,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from gradtree.columns.coding import Column
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left, weights_and_values
-from gradtree.trees.tree import LEAF, RegressionTree, Tree
+from gradtree.trees.tree import LEAF, Tree
 from gradtree.typing import Array
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from gradtree.columns.coding import Column
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
-from gradtree.trees.tree import LEAF, RegressionTree, Tree
+from gradtree.trees.tree import LEAF, Tree
 from gradtree.typing import Names
 from gradtree.units.cuts import cut_text
 from gradtree.views.rules import described_columns

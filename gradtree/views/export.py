@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gradtree.trees.tree import LEAF, RegressionTree, Tree
+from gradtree.trees.regression_tree import RegressionTree
+from gradtree.trees.tree import LEAF, Tree
 from gradtree.typing import Names
 from gradtree.views.rules import branches, checked_class_names, describe, node_facts, node_verdict
 

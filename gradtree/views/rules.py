@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradtree.columns.coding import Column
+from gradtree.trees.regression_tree import RegressionTree
 from gradtree.trees.traversal import missing_goes_left
-from gradtree.trees.tree import LEAF, RegressionTree, Tree
+from gradtree.trees.tree import LEAF, Tree
 from gradtree.typing import Flags, Names
 from gradtree.units.conditions import Condition, Split, alone, category_split, joined, number_split
 from gradtree.units.cuts import DIGITS, cut_text, number_text

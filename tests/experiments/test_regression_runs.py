@@ -26,7 +26,7 @@ from experiments.runs.archive import Prediction
 from experiments.runs.schema import BadRunError, check
 from experiments.runs.store import FILE, Store
 from experiments.text import outcome
-from gradtree.trees.tree import RegressionTree
+from gradtree.trees.regression_tree import RegressionTree
 
 Verb = Callable[..., tuple[int, str, str]]
 
